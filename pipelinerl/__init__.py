@@ -1,0 +1,1 @@
+"""Asynchronous reinforcement learning of language models on Slurm clusters."""
